@@ -240,4 +240,5 @@ static struct kunit_suite desc_suite = {
 	.name = "xsk-desc",
 	.test_cases = desc_cases,
 };
+
 kunit_test_suite(desc_suite);

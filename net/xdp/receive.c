@@ -197,11 +197,17 @@ static int xsk_rcv_copy(struct xdp_sock *xs, struct xdp_buff *xdp, u32 len)
 
 /* Both modes */
 
-/* The packet is from the socket's own queue, and the socket can take it? */
-static int xsk_rcv_check(struct xdp_sock *xs, struct xdp_buff *xdp, u32 len)
+/* The device that the socket takes packets from, if it takes any. */
+static struct net_device *xsk_rx_dev(const struct xdp_sock *xs)
 {
 	/* Who sees the device sees all that bind() has set. */
-	struct net_device *dev = smp_load_acquire(&xs->rx_dev);
+	return smp_load_acquire(&xs->rx_dev);
+}
+
+/* Is the packet from the socket's own queue, and can the socket take it? */
+static int xsk_rcv_check(struct xdp_sock *xs, struct xdp_buff *xdp, u32 len)
+{
+	struct net_device *dev = xsk_rx_dev(xs);
 
 	if (unlikely(dev != xdp->rxq->dev))
 		return dev ? -EINVAL : -ENXIO;
@@ -236,7 +242,8 @@ int xsk_generic_rcv(struct xdp_sock *xs, struct xdp_buff *xdp)
 	u32 len = xdp_get_buff_len(xdp);
 	int err;
 
-	if (unlikely(!smp_load_acquire(&xs->rx_dev)))
+	/* Without a device there may be no pool, and no lock. */
+	if (unlikely(!xsk_rx_dev(xs)))
 		return -ENXIO;
 
 	spin_lock_bh(&xs->pool->rx_lock);

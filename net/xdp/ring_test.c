@@ -197,4 +197,5 @@ static struct kunit_suite ring_suite = {
 	.name = "xsk-ring",
 	.test_cases = ring_cases,
 };
+
 kunit_test_suite(ring_suite);

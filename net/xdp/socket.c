@@ -165,6 +165,12 @@ static __poll_t xsk_poll(struct file *file, struct socket *sock,
 	return mask;
 }
 
+static struct xsk_queue *xsk_ring_load(struct xsk_queue **ring)
+{
+	/* Pairs with xsk_set_ring(). */
+	return smp_load_acquire(ring);
+}
+
 /* bind() moves the fill and completion rings to the pool. */
 static struct xsk_queue *xsk_ring_at(struct xdp_sock *xs, loff_t offset)
 {
@@ -172,13 +178,13 @@ static struct xsk_queue *xsk_ring_at(struct xdp_sock *xs, loff_t offset)
 
 	switch (offset) {
 	case XDP_PGOFF_RX_RING:
-		return smp_load_acquire(&xs->rx);
+		return xsk_ring_load(&xs->rx);
 	case XDP_PGOFF_TX_RING:
-		return smp_load_acquire(&xs->tx);
+		return xsk_ring_load(&xs->tx);
 	case XDP_UMEM_PGOFF_FILL_RING:
-		return bound ? xs->pool->fq : smp_load_acquire(&xs->fq);
+		return bound ? xs->pool->fq : xsk_ring_load(&xs->fq);
 	case XDP_UMEM_PGOFF_COMPLETION_RING:
-		return bound ? xs->pool->cq : smp_load_acquire(&xs->cq);
+		return bound ? xs->pool->cq : xsk_ring_load(&xs->cq);
 	default:
 		return NULL;
 	}

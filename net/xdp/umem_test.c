@@ -79,13 +79,14 @@ static void umem_large_chunks(struct kunit *test)
 
 static void umem_area(struct kunit *test)
 {
+	const u32 unaligned = XDP_UMEM_UNALIGNED_CHUNK_FLAG;
+
 	KUNIT_EXPECT_EQ(test, check_only(REG(.addr = SZ_1M + 8)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, check_only(REG(.len = 0)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_2K - 1)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_64K + 1)), -EINVAL);
 	/* The rest is of no use, but does no harm. */
-	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_64K + 1,
-				.flags = XDP_UMEM_UNALIGNED_CHUNK_FLAG)), 0);
+	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_64K + 1, .flags = unaligned)), 0);
 }
 
 static void umem_overflow(struct kunit *test)
@@ -169,4 +170,5 @@ static struct kunit_suite umem_suite = {
 	.name = "xsk-umem",
 	.test_cases = umem_cases,
 };
+
 kunit_test_suite(umem_suite);

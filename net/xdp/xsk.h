@@ -27,9 +27,9 @@ static inline struct xdp_sock *xdp_sk(struct sock *sk)
 	return (struct xdp_sock *)sk;
 }
 
-/* Who sees the socket bound sees all that bind() has set. */
 static inline bool xsk_is_bound(const struct xdp_sock *xs)
 {
+	/* Who sees the socket bound sees all that bind() has set. */
 	return smp_load_acquire(&xs->state) == XSK_BOUND;
 }
 

@@ -12,6 +12,7 @@
 #include <linux/netdevice.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <net/sock.h>
 
 struct page;
@@ -36,6 +37,7 @@ struct xsk_queue;
  * @pgs: the pinned pages
  * @user: who is charged for the locked memory; NULL if nobody is
  * @dma_maps: a struct xsk_dma_map for each device; RTNL
+ * @work: releases the umem where the last user may not sleep
  */
 struct xdp_umem {
 	void *addrs;
@@ -52,6 +54,7 @@ struct xdp_umem {
 	struct page **pgs;
 	struct user_struct *user;
 	struct list_head dma_maps;
+	struct work_struct work;
 };
 
 /**
@@ -63,7 +66,7 @@ struct xdp_umem {
  */
 struct xsk_map {
 	struct bpf_map map;
-	spinlock_t lock;
+	spinlock_t lock; /* serialises updates of entries */
 	atomic_t count;
 	struct xdp_sock __rcu *xsk_map[];
 };
@@ -94,8 +97,7 @@ enum xsk_state {
  * @max_tx_budget: most descriptors that one system call sends in copy mode
  * @tx_skip: the packet at the head of the Tx ring is invalid; its descriptors
  *	are given back until it ends
- * @tx_ready: @skb is complete, and waits for the device
- * @skb: the packet that is put together from descriptors; @mutex
+ * @skb: the packet for which the device was too busy; @mutex
  * @dev: the bound device
  * @dev_tracker: tracks the reference to @dev
  * @umem: registered with this socket, or shared with another
@@ -126,7 +128,6 @@ struct xdp_sock {
 	u32 tx_budget_spent;
 	u32 max_tx_budget;
 	bool tx_skip;
-	bool tx_ready;
 	struct sk_buff *skb;
 
 	/* Control */

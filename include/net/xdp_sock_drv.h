@@ -10,12 +10,13 @@
 #ifndef _LINUX_XDP_SOCK_DRV_H
 #define _LINUX_XDP_SOCK_DRV_H
 
+#include <linux/sizes.h>
 #include <net/xdp_sock.h>
 #include <net/xsk_buff_pool.h>
 
 /* A chunk is never smaller than this. */
 #define XDP_UMEM_MIN_CHUNK_SHIFT 11
-#define XDP_UMEM_MIN_CHUNK_SIZE (1 << XDP_UMEM_MIN_CHUNK_SHIFT)
+#define XDP_UMEM_MIN_CHUNK_SIZE SZ_2K
 
 /**
  * struct xsk_cb_desc - what to put into the private bytes of each buffer
@@ -269,6 +270,14 @@ static inline void xsk_buff_add_frag(struct xdp_buff *xdp)
 	pool->frags[pool->frags_end++] = frag;
 }
 
+static inline void xsk_pool_frag_taken(struct xsk_buff_pool *pool)
+{
+	if (pool->frags_first == pool->frags_end) {
+		pool->frags_first = 0;
+		pool->frags_end = 0;
+	}
+}
+
 /**
  * xsk_buff_get_frag - take the next buffer of the packet in work
  * @first: first buffer of the packet
@@ -285,21 +294,25 @@ static inline struct xdp_buff *xsk_buff_get_frag(const struct xdp_buff *first)
 		return NULL;
 
 	frag = pool->frags[pool->frags_first++];
-	if (pool->frags_first == pool->frags_end)
-		pool->frags_first = pool->frags_end = 0;
+	xsk_pool_frag_taken(pool);
 	return &frag->xdp;
 }
 
 /**
  * xsk_buff_get_tail - look at the last buffer of the packet in work
- * @first: first buffer of the packet, which must have further ones
+ * @first: first buffer of the packet
  *
- * Return: the last buffer, which stays part of the packet.
+ * The count of buffers that the XDP core goes by lies in the umem, where user
+ * space can change it.
+ * Return: the last buffer, which stays part of the packet; @first if there is no
+ * other.
  */
 static inline struct xdp_buff *xsk_buff_get_tail(struct xdp_buff *first)
 {
 	struct xsk_buff_pool *pool = xdp_to_xskb(first)->pool;
 
+	if (pool->frags_first == pool->frags_end)
+		return first;
 	return &pool->frags[pool->frags_end - 1]->xdp;
 }
 
@@ -311,8 +324,10 @@ static inline void xsk_buff_del_tail(struct xdp_buff *tail)
 {
 	struct xsk_buff_pool *pool = xdp_to_xskb(tail)->pool;
 
-	if (--pool->frags_end == pool->frags_first)
-		pool->frags_first = pool->frags_end = 0;
+	if (pool->frags_first == pool->frags_end)
+		return;
+	pool->frags_end--;
+	xsk_pool_frag_taken(pool);
 }
 
 /**

@@ -57,8 +57,6 @@ static int xsk_bind_new_pool(struct xdp_sock *xs, struct xdp_umem *umem,
 	}
 
 	xs->pool = pool;
-	xs->fq = NULL;
-	xs->cq = NULL;
 	return 0;
 }
 
@@ -142,7 +140,7 @@ static int xsk_bind_queue(struct xdp_sock *xs, struct net_device *dev,
 		return xsk_bind_shared(xs, dev, sxdp);
 
 	if (!xs->umem)
-		return -EBADFD;
+		return -EDESTADDRREQ;
 	return xsk_bind_new_pool(xs, xs->umem, dev, sxdp->sxdp_queue_id,
 				 sxdp->sxdp_flags);
 }
@@ -165,6 +163,11 @@ static void xsk_bind_finish(struct xdp_sock *xs, struct net_device *dev,
 		smp_store_release(&xs->rx_dev, dev);
 	/* Pairs with xsk_is_bound(). */
 	smp_store_release(&xs->state, XSK_BOUND);
+
+	/* They are the pool's now. Pairs with xsk_ring_load(). */
+	smp_store_release(&xs->fq, NULL);
+	/* Likewise. */
+	smp_store_release(&xs->cq, NULL);
 }
 
 /**
@@ -183,8 +186,10 @@ int xsk_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	struct net_device *dev;
 	int bound_dev_if, err;
 
-	if (addr_len < sizeof(*sxdp) || sxdp->sxdp_family != AF_XDP)
+	if (addr_len < sizeof(*sxdp))
 		return -EINVAL;
+	if (sxdp->sxdp_family != AF_XDP)
+		return -EAFNOSUPPORT;
 	if (!xsk_bind_flags_valid(sxdp->sxdp_flags))
 		return -EINVAL;
 
@@ -240,9 +245,9 @@ void xsk_unbind(struct xdp_sock *xs)
 	xsk_tx_skb_purge(xs);
 	xp_del_tx_socket(pool, xs);
 
+	synchronize_net();
 	if (!--pool->bound)
 		xp_detach(pool);
-	synchronize_net();
 
 	netdev_put(xs->dev, &xs->dev_tracker);
 	xs->dev = NULL;

@@ -63,7 +63,7 @@ static int xsk_diag_put_umem(struct sk_buff *nlskb, const struct xdp_sock *xs)
 	du.headroom = umem->headroom;
 	du.refs = refcount_read(&umem->users);
 	if (pool) {
-		du.ifindex = pool->netdev ? pool->netdev->ifindex : 0;
+		du.ifindex = xs->dev ? xs->dev->ifindex : 0;
 		du.queue_id = pool->queue_id;
 		du.flags = pool->zc ? XDP_DU_F_ZEROCOPY : 0;
 	}

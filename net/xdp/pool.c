@@ -54,6 +54,7 @@ static void xp_destroy_heads(struct xsk_buff_pool *pool)
 {
 	kvfree(pool->heads);
 	pool->heads = NULL;
+	pool->heads_cnt = 0;
 	pool->free_list = XSK_LIST_END;
 	pool->idle_heads = XSK_LIST_END;
 }
@@ -70,11 +71,7 @@ static void xp_destroy(struct xsk_buff_pool *pool)
 
 static void xp_destroy_work(struct work_struct *work)
 {
-	struct xsk_buff_pool *pool = container_of(work, struct xsk_buff_pool, work);
-	struct xdp_umem *umem = pool->umem;
-
-	xp_destroy(pool);
-	xdp_umem_put(umem);
+	xp_destroy(container_of(work, struct xsk_buff_pool, work));
 }
 
 /**
@@ -146,22 +143,16 @@ void xp_put(struct xsk_buff_pool *pool)
 }
 
 /**
- * xp_put_deferred - stop using a pool and its umem, where one may not sleep
- * @pool: the pool; it has left its queue if this is the last user
+ * xp_put_deferred - stop using a pool, where one may not sleep
+ * @pool: the pool; it has left its queue if this is the last user, and a work
+ *	item frees it
  *
  * Context: any.
  */
 void xp_put_deferred(struct xsk_buff_pool *pool)
 {
-	struct xdp_umem *umem = pool->umem;
-
-	/* With the pool's last user goes, in the work, his use of the umem. As
-	 * long as the pool has others, the umem has too.
-	 */
 	if (refcount_dec_and_test(&pool->users))
 		schedule_work(&pool->work);
-	else
-		WARN_ON_ONCE(refcount_dec_and_test(&umem->users));
 }
 
 static int xp_create_tx_descs(struct xsk_buff_pool *pool, u32 entries)
@@ -277,12 +268,12 @@ static int xp_create_heads(struct xsk_buff_pool *pool)
 {
 	u32 i;
 
-	pool->heads_cnt = pool->umem->chunks;
-	pool->heads = kvcalloc(pool->heads_cnt, sizeof(*pool->heads),
+	pool->heads = kvcalloc(pool->umem->chunks, sizeof(*pool->heads),
 			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pool->heads)
 		return -ENOMEM;
 
+	pool->heads_cnt = pool->umem->chunks;
 	for (i = 0; i < pool->heads_cnt; i++) {
 		struct xdp_buff_xsk *xskb = &pool->heads[i];
 
@@ -308,7 +299,7 @@ static int xp_check_zc(struct xsk_buff_pool *pool)
 	if (pool->sg && segs == 1)
 		return -EPROTONOSUPPORT;
 	if (pool->tx_sw_csum)
-		return -EINVAL;
+		return -EPROTOTYPE;
 	if (dev->mtu + XSK_VLAN_PAD > (u64)pool->rx_frame_size * segs)
 		return -EMSGSIZE;
 	if (dev_get_min_mp_channel_count(dev))
@@ -359,6 +350,8 @@ static int xp_enable_zc(struct xsk_buff_pool *pool, u32 tx_entries)
 /* The driver has not got the pool, or has let go of it. */
 static void xp_disable_zc(struct xsk_buff_pool *pool)
 {
+	WARN_ONCE(pool->dma_map, "%s: driver left the umem mapped\n",
+		  netdev_name(pool->netdev));
 	pool->zc = false;
 	xp_destroy_heads(pool);
 	xp_destroy_tx_descs(pool);
@@ -400,7 +393,7 @@ static int xp_enable(struct xsk_buff_pool *pool, u16 flags, u32 tx_entries)
  * Return: 0, or an error with the queue as it was: -ENXIO if there is no such
  * queue, -EBUSY if it has a pool, -ENOMEM. With XDP_ZEROCOPY also -EOPNOTSUPP if
  * the driver cannot do it, -EPROTONOSUPPORT if it can, but not with XDP_USE_SG,
- * -EINVAL if the umem wants software checksums, -EMSGSIZE if packets of the
+ * -EPROTOTYPE if the umem wants software checksums, -EMSGSIZE if packets of the
  * device's MTU do not fit, -EADDRINUSE if a memory provider has the device, and
  * what the driver returns.
  */

@@ -147,12 +147,17 @@ static noinline int xsk_rcv_copy_many(struct xdp_sock *xs,
 		xs->rx_queue_full++;
 		return -ENOBUFS;
 	}
+	/* Most often this tells before anything is copied. */
+	if (xsk_cons_avail(fq, nb_frames) < nb_frames) {
+		fq->empty_descs++;
+		xs->rx_dropped++;
+		return -ENOMEM;
+	}
 
 	while (nb_frames--) {
 		u32 n = min(len, frame_size);
 
-		if (xsk_cons_avail(fq, nb_frames + 1) <= nb_frames ||
-		    !xsk_rcv_copy_frame(xs, cursor, n, meta_len,
+		if (!xsk_rcv_copy_frame(xs, cursor, n, meta_len,
 					nb_frames ? XDP_PKT_CONTD : 0))
 			goto err;
 		if (first) {
@@ -171,7 +176,6 @@ err:
 		fq->pos = fq_start;
 		fq->invalid_descs = invalid;
 	}
-	fq->empty_descs++;
 	xs->rx_dropped++;
 	return -ENOMEM;
 }

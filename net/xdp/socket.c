@@ -130,51 +130,61 @@ out:
 	return err;
 }
 
+/* poll() is also a way to get things going. Returns false if nothing goes. */
+static bool xsk_poll_kick(struct xdp_sock *xs)
+{
+	bool zc = false, usable;
+	u8 need_wakeup;
+
+	rcu_read_lock();
+	usable = !xsk_check_usable(xs);
+	if (usable) {
+		zc = xs->zc;
+		need_wakeup = READ_ONCE(xs->pool->cached_need_wakeup);
+		if (zc && need_wakeup)
+			xsk_wakeup(xs, need_wakeup);
+	}
+	rcu_read_unlock();
+
+	if (usable && !zc && xs->tx)
+		xsk_tx_skb(xs);
+	return usable;
+}
+
 static __poll_t xsk_poll(struct file *file, struct socket *sock,
 			 struct poll_table_struct *wait)
 {
 	struct xdp_sock *xs = xdp_sk(sock->sk);
 	__poll_t mask = 0;
-	u8 need_wakeup;
-	bool zc;
+	bool usable;
 
 	sock_poll_wait(file, sock, wait);
 
 	if (READ_ONCE(xs->sk.sk_err))
 		mask |= EPOLLERR;
-
-	rcu_read_lock();
-	if (xsk_check_usable(xs)) {
-		rcu_read_unlock();
+	if (READ_ONCE(xs->state) == XSK_UNBOUND)
+		mask |= EPOLLHUP;
+	if (!xsk_is_bound(xs))
 		return mask;
-	}
 
-	zc = xs->zc;
-	need_wakeup = READ_ONCE(xs->pool->cached_need_wakeup);
-	if (zc && need_wakeup)
-		xsk_wakeup(xs, need_wakeup);
-	rcu_read_unlock();
-
-	if (!zc && xs->tx)
-		xsk_tx_skb(xs);
-
+	usable = xsk_poll_kick(xs);
 	if (xs->rx && xsk_ring_fill_level(xs->rx))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (xs->tx && xsk_tx_writeable(xs))
+	if (xs->tx && usable && xsk_tx_writeable(xs))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	return mask;
 }
 
 static struct xsk_queue *xsk_ring_load(struct xsk_queue **ring)
 {
-	/* Pairs with xsk_set_ring(). */
+	/* Pairs with xsk_set_ring() and xsk_bind_finish(). */
 	return smp_load_acquire(ring);
 }
 
-/* bind() moves the fill and completion rings to the pool. */
+/* bind() gives the fill and completion rings to the pool. */
 static struct xsk_queue *xsk_ring_at(struct xdp_sock *xs, loff_t offset)
 {
-	bool bound = xsk_is_bound(xs);
+	struct xsk_queue *q;
 
 	switch (offset) {
 	case XDP_PGOFF_RX_RING:
@@ -182,9 +192,11 @@ static struct xsk_queue *xsk_ring_at(struct xdp_sock *xs, loff_t offset)
 	case XDP_PGOFF_TX_RING:
 		return xsk_ring_load(&xs->tx);
 	case XDP_UMEM_PGOFF_FILL_RING:
-		return bound ? xs->pool->fq : xsk_ring_load(&xs->fq);
+		q = xsk_ring_load(&xs->fq);
+		return q || !xsk_is_bound(xs) ? q : xs->pool->fq;
 	case XDP_UMEM_PGOFF_COMPLETION_RING:
-		return bound ? xs->pool->cq : xsk_ring_load(&xs->cq);
+		q = xsk_ring_load(&xs->cq);
+		return q || !xsk_is_bound(xs) ? q : xs->pool->cq;
 	default:
 		return NULL;
 	}
@@ -213,8 +225,10 @@ static void xsk_destruct(struct sock *sk)
 {
 	struct xdp_sock *xs = xdp_sk(sk);
 
-	if (xs->pool)
+	if (xs->pool) {
 		xp_put_deferred(xs->pool);
+		xdp_umem_put_deferred(xs->umem);
+	}
 }
 
 /* Packets sent in copy mode give their frames back to the pool when they are
@@ -336,15 +350,14 @@ static const struct net_proto_family xsk_family_ops = {
 	.owner	= THIS_MODULE,
 };
 
-static void xsk_device_gone(struct net_device *dev, struct xdp_sock *xs)
+static void xsk_device_gone(struct xdp_sock *xs)
 {
 	mutex_lock(&xs->mutex);
-	if (xs->dev == dev) {
-		xsk_unbind(xs);
-		xs->sk.sk_err = ENETDOWN;
-		sk_error_report(&xs->sk);
-	}
+	xsk_unbind(xs);
 	mutex_unlock(&xs->mutex);
+
+	WRITE_ONCE(xs->sk.sk_err, ENETDOWN);
+	sk_error_report(&xs->sk);
 }
 
 static int xsk_netdev_event(struct notifier_block *nb, unsigned long event,
@@ -357,9 +370,11 @@ static int xsk_netdev_event(struct notifier_block *nb, unsigned long event,
 	if (event != NETDEV_UNREGISTER)
 		return NOTIFY_DONE;
 
+	/* RTNL is held, so no socket comes to the device, or leaves it. */
 	mutex_lock(&net->xdp.lock);
 	sk_for_each(sk, &net->xdp.list)
-		xsk_device_gone(dev, xdp_sk(sk));
+		if (xdp_sk(sk)->dev == dev)
+			xsk_device_gone(xdp_sk(sk));
 	mutex_unlock(&net->xdp.lock);
 	return NOTIFY_DONE;
 }

@@ -56,16 +56,9 @@ static struct xsk_queue **xsk_ring_of(struct xdp_sock *xs, enum xsk_ring_kind ki
 	}
 }
 
-static int xsk_set_ring(struct xdp_sock *xs, enum xsk_ring_kind kind,
-			sockptr_t optval, unsigned int optlen)
+static int xsk_set_ring(struct xdp_sock *xs, enum xsk_ring_kind kind, u32 entries)
 {
 	struct xsk_queue *q, **ring = xsk_ring_of(xs, kind);
-	u32 entries;
-
-	if (optlen < sizeof(entries))
-		return -EINVAL;
-	if (copy_from_sockptr(&entries, optval, sizeof(entries)))
-		return -EFAULT;
 
 	if (*ring)
 		return -EINVAL;
@@ -77,15 +70,63 @@ static int xsk_set_ring(struct xdp_sock *xs, enum xsk_ring_kind kind,
 	/* Nothing is sent before user space asks for it the first time. */
 	if (kind == XSK_RING_TX)
 		q->ring->flags = XDP_RING_NEED_WAKEUP;
-	/* For mmap(), which takes no lock. */
+	/* Pairs with xsk_ring_load(). */
 	smp_store_release(ring, q);
 	return 0;
 }
 
-static int xsk_set_umem(struct xdp_sock *xs, sockptr_t optval, unsigned int optlen)
+static int xsk_set_tx_budget(struct xdp_sock *xs, u32 budget)
+{
+	if (!xs->tx || budget < XSK_TX_BUDGET || budget > xs->tx->entries)
+		return -EACCES;
+	WRITE_ONCE(xs->max_tx_budget, budget);
+	return 0;
+}
+
+static int xsk_set_number(struct xdp_sock *xs, int optname, u32 value)
+{
+	if (optname == XDP_MAX_TX_SKB_BUDGET)
+		return xsk_set_tx_budget(xs, value);
+
+	if (xs->state != XSK_READY)
+		return -EBUSY;
+
+	switch (optname) {
+	case XDP_RX_RING:
+		return xsk_set_ring(xs, XSK_RING_RX, value);
+	case XDP_TX_RING:
+		return xsk_set_ring(xs, XSK_RING_TX, value);
+	case XDP_UMEM_FILL_RING:
+		return xsk_set_ring(xs, XSK_RING_FILL, value);
+	default:
+		return xsk_set_ring(xs, XSK_RING_COMPLETION, value);
+	}
+}
+
+static int xsk_setsockopt_number(struct xdp_sock *xs, int optname, sockptr_t optval,
+				 unsigned int optlen)
+{
+	u32 value;
+	int err;
+
+	if (optlen < sizeof(value) ||
+	    (optname == XDP_MAX_TX_SKB_BUDGET && optlen != sizeof(value)))
+		return -EINVAL;
+	if (copy_from_sockptr(&value, optval, sizeof(value)))
+		return -EFAULT;
+
+	mutex_lock(&xs->mutex);
+	err = xsk_set_number(xs, optname, value);
+	mutex_unlock(&xs->mutex);
+	return err;
+}
+
+static int xsk_setsockopt_umem(struct xdp_sock *xs, sockptr_t optval,
+			       unsigned int optlen)
 {
 	struct xdp_umem_reg reg = {};
 	struct xdp_umem *umem;
+	int err = 0;
 	size_t len;
 
 	/* The kernel must not take padding for options. */
@@ -97,52 +138,24 @@ static int xsk_set_umem(struct xdp_sock *xs, sockptr_t optval, unsigned int optl
 	if (copy_from_sockptr(&reg, optval, len))
 		return -EFAULT;
 
-	if (xs->umem)
+	/* Before the work, as a matter of courtesy; what counts comes after. */
+	if (READ_ONCE(xs->umem))
 		return -EBUSY;
 
 	umem = xdp_umem_create(&reg);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
-	xs->umem = umem;
-	return 0;
-}
 
-static int xsk_set_tx_budget(struct xdp_sock *xs, sockptr_t optval,
-			     unsigned int optlen)
-{
-	u32 budget;
+	mutex_lock(&xs->mutex);
+	if (xs->state != XSK_READY || xs->umem)
+		err = -EBUSY;
+	else
+		xs->umem = umem;
+	mutex_unlock(&xs->mutex);
 
-	if (optlen != sizeof(budget))
-		return -EINVAL;
-	if (copy_from_sockptr(&budget, optval, sizeof(budget)))
-		return -EFAULT;
-
-	if (!xs->tx || budget < XSK_TX_BUDGET || budget > xs->tx->entries)
-		return -EACCES;
-	WRITE_ONCE(xs->max_tx_budget, budget);
-	return 0;
-}
-
-static int xsk_set_before_bind(struct xdp_sock *xs, int optname, sockptr_t optval,
-			       unsigned int optlen)
-{
-	if (xs->state != XSK_READY)
-		return -EBUSY;
-
-	switch (optname) {
-	case XDP_RX_RING:
-		return xsk_set_ring(xs, XSK_RING_RX, optval, optlen);
-	case XDP_TX_RING:
-		return xsk_set_ring(xs, XSK_RING_TX, optval, optlen);
-	case XDP_UMEM_FILL_RING:
-		return xsk_set_ring(xs, XSK_RING_FILL, optval, optlen);
-	case XDP_UMEM_COMPLETION_RING:
-		return xsk_set_ring(xs, XSK_RING_COMPLETION, optval, optlen);
-	case XDP_UMEM_REG:
-		return xsk_set_umem(xs, optval, optlen);
-	default:
-		return -ENOPROTOOPT;
-	}
+	if (err)
+		xdp_umem_put(umem);
+	return err;
 }
 
 /**
@@ -153,6 +166,8 @@ static int xsk_set_before_bind(struct xdp_sock *xs, int optname, sockptr_t optva
  * @optval: the value
  * @optlen: its length
  *
+ * Memory of user space is touched without the socket's mutex: the page fault may
+ * take as long as user space likes, and who has RTNL waits for the mutex.
  * Context: process, may sleep.
  * Return: 0, or an error with nothing changed.
  */
@@ -160,28 +175,22 @@ int xsk_setsockopt(struct socket *sock, int level, int optname,
 		   sockptr_t optval, unsigned int optlen)
 {
 	struct xdp_sock *xs = xdp_sk(sock->sk);
-	int err;
 
 	if (level != SOL_XDP)
 		return -ENOPROTOOPT;
 
-	mutex_lock(&xs->mutex);
 	switch (optname) {
 	case XDP_RX_RING:
 	case XDP_TX_RING:
 	case XDP_UMEM_FILL_RING:
 	case XDP_UMEM_COMPLETION_RING:
-	case XDP_UMEM_REG:
-		err = xsk_set_before_bind(xs, optname, optval, optlen);
-		break;
 	case XDP_MAX_TX_SKB_BUDGET:
-		err = xsk_set_tx_budget(xs, optval, optlen);
-		break;
+		return xsk_setsockopt_number(xs, optname, optval, optlen);
+	case XDP_UMEM_REG:
+		return xsk_setsockopt_umem(xs, optval, optlen);
 	default:
-		err = -ENOPROTOOPT;
+		return -ENOPROTOOPT;
 	}
-	mutex_unlock(&xs->mutex);
-	return err;
 }
 
 /* Getting */

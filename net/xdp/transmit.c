@@ -195,10 +195,16 @@ static void xsk_tx_drop(struct xsk_buff_pool *pool, struct xdp_sock *xs,
 	xs->tx->invalid_descs += count;
 }
 
-/* A packet that never fits the completion ring or the Tx ring would block both. */
-static u32 xsk_tx_max_segs(struct xsk_buff_pool *pool, struct xdp_sock *xs)
+/**
+ * xsk_tx_max_segs - most descriptors that a packet of a socket may have
+ * @xs: a socket with a Tx ring
+ *
+ * A packet that never fits the completion ring or the Tx ring would block both.
+ * Return: their number.
+ */
+u32 xsk_tx_max_segs(const struct xdp_sock *xs)
 {
-	return min3(pool->tx_max_segs, pool->cq->entries, xs->tx->entries);
+	return min3(xs->pool->tx_max_segs, xs->pool->cq->entries, xs->tx->entries);
 }
 
 /* Take packets off a Tx ring, as far as they are there as a whole, and write
@@ -213,7 +219,7 @@ static u32 xsk_tx_take(struct xsk_buff_pool *pool, struct xdp_sock *xs,
 		       struct xdp_desc *descs, u32 max)
 {
 	struct xsk_queue *tx = xs->tx, *cq = pool->cq;
-	u32 max_segs = xsk_tx_max_segs(pool, xs);
+	u32 max_segs = xsk_tx_max_segs(xs);
 	u32 avail = xsk_cons_avail(tx, max);
 	u32 i, done = 0, sent = 0, n = 0;
 	bool drop = xs->tx_skip;
@@ -399,12 +405,15 @@ EXPORT_SYMBOL(xsk_tx_peek_release_desc_batch);
 struct xsk_tx_metadata *xp_get_tx_metadata(struct xsk_buff_pool *pool, u64 addr,
 					   struct xsk_tx_metadata_copy *copy)
 {
+	if (!pool->tx_metadata_len)
+		return NULL;
+
 	copy->frame = xp_raw_get_data(pool, addr) - pool->tx_metadata_len;
 	memcpy(&copy->meta, copy->frame, sizeof(copy->meta));
 	/* User space may change the frame at any time: look at the copy only. */
 	barrier_data(&copy->meta);
 
-	if (!pool->tx_metadata_len || copy->meta.flags & ~XDP_TXMD_FLAGS_VALID)
+	if (copy->meta.flags & ~XDP_TXMD_FLAGS_VALID)
 		return NULL;
 	return &copy->meta;
 }

@@ -5,9 +5,12 @@
  * A frame is in use until its skb is freed, and the skbs of a queue are freed in
  * any order and on any CPU. So what is reserved in the completion ring is room,
  * not a place: the address waits in a slot of the kernel's own, and goes into the
- * ring when the skb is freed. The slots of a packet form a circle, and the skb
- * knows the last of them. There are as many slots as the completion ring has
- * entries, so who has a slot has room in the ring.
+ * ring when the skb is freed. The slots of a packet form a chain, and the skb
+ * knows the first of them. There are as many slots as the completion ring has
+ * entries.
+ *
+ * A packet is taken from the Tx ring when all of it is there, and as a whole or
+ * not at all. The one that the device is too busy for waits as an skb.
  */
 
 #include <linux/export.h>
@@ -55,71 +58,91 @@ int xsk_tx_slots_create(struct xsk_buff_pool *pool)
 	return 0;
 }
 
-/* Take a slot for a frame: a circle of its own. */
-static u32 xsk_slot_take(struct xsk_buff_pool *pool, u64 addr)
+/* Slots for the frames of a packet, with room in the completion ring. */
+static u32 xsk_slots_take(struct xsk_buff_pool *pool, const struct xdp_desc *descs,
+			  u32 n)
 {
 	struct xsk_tx_slot *slots = pool->tx_slots;
-	u32 slot = XSK_SLOT_NONE;
+	u32 first, last = XSK_SLOT_NONE, slot, i;
 	unsigned long flags;
 
 	spin_lock_irqsave(&pool->cq_lock, flags);
-	if (xsk_prod_free(pool->cq, 1))
-		slot = pool->tx_slots_free;
-	if (slot != XSK_SLOT_NONE) {
-		pool->tx_slots_free = slots[slot].next;
-		pool->cq->pos++;
-	}
-	spin_unlock_irqrestore(&pool->cq_lock, flags);
-
-	if (slot != XSK_SLOT_NONE) {
-		slots[slot].addr = addr;
-		slots[slot].next = slot;
-	}
-	return slot;
-}
-
-/* The frame stays in the Tx ring. */
-static void xsk_slot_untake(struct xsk_buff_pool *pool, u32 slot)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&pool->cq_lock, flags);
-	pool->tx_slots[slot].next = pool->tx_slots_free;
-	pool->tx_slots_free = slot;
-	pool->cq->pos--;
-	spin_unlock_irqrestore(&pool->cq_lock, flags);
-}
-
-/* All frames of a circle are user space's again. Returns how many. */
-static u32 xsk_slots_complete(struct xsk_buff_pool *pool, u32 last)
-{
-	struct xsk_tx_slot *slots = pool->tx_slots;
-	u32 first = slots[last].next, slot = last, n = 0;
-	struct xsk_queue *cq = pool->cq;
-	unsigned long flags;
-
-	spin_lock_irqsave(&pool->cq_lock, flags);
-	do {
+	first = pool->tx_slots_free;
+	slot = first;
+	/* User space may claim more room in the ring than there is. */
+	for (i = 0; i < n && slot != XSK_SLOT_NONE; i++) {
+		slots[slot].addr = descs[i].addr;
+		last = slot;
 		slot = slots[slot].next;
-		xsk_prod_addr(cq, cq->published + n++, slots[slot].addr);
-	} while (slot != last);
+	}
+	if (i < n || xsk_prod_free(pool->cq, n) < n) {
+		first = XSK_SLOT_NONE;
+	} else {
+		pool->tx_slots_free = slot;
+		slots[last].next = XSK_SLOT_NONE;
+		pool->cq->pos += n;
+	}
+	spin_unlock_irqrestore(&pool->cq_lock, flags);
+	return first;
+}
 
-	slots[last].next = pool->tx_slots_free;
+static void xsk_slots_free(struct xsk_buff_pool *pool, u32 first, u32 last)
+{
+	pool->tx_slots[last].next = pool->tx_slots_free;
 	pool->tx_slots_free = first;
-	cq->published += n;
+}
+
+/* The frames stay in the Tx ring. */
+static void xsk_slots_untake(struct xsk_buff_pool *pool, u32 first, u32 n)
+{
+	u32 last = first, i;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool->cq_lock, flags);
+	for (i = 1; i < n; i++)
+		last = pool->tx_slots[last].next;
+	xsk_slots_free(pool, first, last);
+	pool->cq->pos -= n;
+	spin_unlock_irqrestore(&pool->cq_lock, flags);
+}
+
+/* The frames are user space's again. */
+static void xsk_slots_complete(struct xsk_buff_pool *pool, u32 first)
+{
+	struct xsk_tx_slot *slots = pool->tx_slots;
+	struct xsk_queue *cq = pool->cq;
+	u32 slot, last = first;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool->cq_lock, flags);
+	for (slot = first; slot != XSK_SLOT_NONE; slot = slots[slot].next) {
+		xsk_prod_addr(cq, cq->published++, slots[slot].addr);
+		last = slot;
+	}
+	xsk_slots_free(pool, first, last);
 	__xsk_prod_publish(cq, cq->published);
 	spin_unlock_irqrestore(&pool->cq_lock, flags);
-	return n;
 }
 
-static u32 xsk_skb_last_slot(const struct sk_buff *skb)
+/* Frames that are not sent come back at once. */
+static bool xsk_cq_give_back(struct xsk_buff_pool *pool, const struct xdp_desc *descs,
+			     u32 n)
 {
-	return (uintptr_t)skb_shinfo(skb)->destructor_arg;
-}
+	struct xsk_queue *cq = pool->cq;
+	unsigned long flags;
+	bool room;
+	u32 i;
 
-static void xsk_skb_set_last_slot(struct sk_buff *skb, u32 slot)
-{
-	skb_shinfo(skb)->destructor_arg = (void *)(uintptr_t)slot;
+	spin_lock_irqsave(&pool->cq_lock, flags);
+	room = xsk_prod_free(cq, n) == n;
+	if (room) {
+		for (i = 0; i < n; i++)
+			xsk_prod_addr(cq, cq->published++, descs[i].addr);
+		cq->pos += n;
+		__xsk_prod_publish(cq, cq->published);
+	}
+	spin_unlock_irqrestore(&pool->cq_lock, flags);
+	return room;
 }
 
 static void xsk_skb_destruct(struct sk_buff *skb)
@@ -130,8 +153,10 @@ static void xsk_skb_destruct(struct sk_buff *skb)
 	/* The device's own time is not to be had here. */
 	if (compl->tx_timestamp)
 		*compl->tx_timestamp = ktime_get_tai_fast_ns();
+	/* An skb that lives on has its own time stamp in this place. */
+	compl->tx_timestamp = NULL;
 
-	xsk_slots_complete(pool, xsk_skb_last_slot(skb));
+	xsk_slots_complete(pool, (uintptr_t)skb_shinfo(skb)->destructor_arg);
 	/* Last, as it lets go of the socket, and so of the pool. */
 	sock_wfree(skb);
 }
@@ -212,21 +237,15 @@ static int xsk_skb_add_pages(struct xdp_sock *xs, struct sk_buff *skb,
 	return 0;
 }
 
-static int xsk_skb_add_metadata(struct xdp_sock *xs, struct sk_buff *skb,
-				const struct xdp_desc *desc)
+static int xsk_skb_add_metadata(struct sk_buff *skb, struct xsk_tx_metadata *meta,
+				u32 len)
 {
-	struct xsk_tx_metadata_copy copy;
-	struct xsk_tx_metadata *meta;
-
-	meta = xp_get_tx_metadata(xs->pool, desc->addr, &copy);
-	if (!meta)
-		return -EINVAL;
-
 	if (meta->flags & XDP_TXMD_FLAGS_CHECKSUM) {
 		u32 start = meta->request.csum_start;
 		u32 offset = meta->request.csum_offset;
 
-		if (start + offset + sizeof(__sum16) > desc->len)
+		if (start + offset + sizeof(__sum16) > len ||
+		    skb_headroom(skb) + start > U16_MAX)
 			return -EINVAL;
 		skb->csum_start = skb_headroom(skb) + start;
 		skb->csum_offset = offset;
@@ -236,88 +255,74 @@ static int xsk_skb_add_metadata(struct xdp_sock *xs, struct sk_buff *skb,
 	return 0;
 }
 
-/* -EINVAL: the packet is invalid. Other errors pass. */
-static int xsk_skb_begin(struct xdp_sock *xs, const struct xdp_desc *desc,
-			 u32 slot)
+/* The first buffer of a packet. Who computes a checksum wants it in the linear
+ * part.
+ */
+static struct sk_buff *xsk_skb_begin(struct xdp_sock *xs, const struct xdp_desc *desc)
 {
 	bool in_place = xs->dev->priv_flags & IFF_TX_SKB_NO_LINEAR;
 	void *data = xp_raw_get_data(xs->pool, desc->addr);
+	struct xsk_tx_metadata *meta = NULL;
+	struct xsk_tx_metadata_copy copy;
 	struct sk_buff *skb;
 	int err = 0;
 
+	if (desc->options & XDP_TX_METADATA) {
+		meta = xp_get_tx_metadata(xs->pool, desc->addr, &copy);
+		if (!meta)
+			return ERR_PTR(-EINVAL);
+		if (meta->flags & XDP_TXMD_FLAGS_CHECKSUM)
+			in_place = false;
+	}
+
 	skb = xsk_skb_alloc(xs, in_place ? 0 : desc->len);
 	if (IS_ERR(skb))
-		return PTR_ERR(skb);
+		return skb;
 
 	if (in_place)
 		err = xsk_skb_add_pages(xs, skb, data, desc->len);
 	else
 		memcpy(skb->data, data, desc->len);
-	if (!err && desc->options & XDP_TX_METADATA)
-		err = xsk_skb_add_metadata(xs, skb, desc);
+	if (!err && meta)
+		err = xsk_skb_add_metadata(skb, meta, desc->len);
 	if (err) {
 		kfree_skb(skb);
-		return err;
+		return ERR_PTR(err);
 	}
-
-	xsk_skb_set_last_slot(skb, slot);
-	skb->destructor = xsk_skb_destruct;
-	xs->skb = skb;
-	return 0;
+	return skb;
 }
 
-static int xsk_skb_continue(struct xdp_sock *xs, const struct xdp_desc *desc,
-			    u32 slot)
+static int xsk_skb_continue(struct xdp_sock *xs, struct sk_buff *skb,
+			    const struct xdp_desc *desc)
 {
 	void *data = xp_raw_get_data(xs->pool, desc->addr);
-	struct xsk_tx_slot *slots = xs->pool->tx_slots;
-	struct sk_buff *skb = xs->skb;
-	u32 last = xsk_skb_last_slot(skb);
-	int err;
 
 	if (xs->dev->priv_flags & IFF_TX_SKB_NO_LINEAR)
-		err = xsk_skb_add_pages(xs, skb, data, desc->len);
-	else
-		err = xsk_skb_add_copy(xs, skb, data, desc->len);
-	if (err)
-		return err;
-
-	slots[slot].next = slots[last].next;
-	slots[last].next = slot;
-	xsk_skb_set_last_slot(skb, slot);
-	return 0;
+		return xsk_skb_add_pages(xs, skb, data, desc->len);
+	return xsk_skb_add_copy(xs, skb, data, desc->len);
 }
 
-static int xsk_skb_add(struct xdp_sock *xs, const struct xdp_desc *desc, u32 slot)
+/* -EINVAL: the packet is invalid. Other errors pass. */
+static struct sk_buff *xsk_skb_build(struct xdp_sock *xs, const struct xdp_desc *descs,
+				     u32 n)
 {
-	int err;
+	struct sk_buff *skb;
+	int err = 0;
+	u32 i;
 
-	if (xs->tx_skip || !xp_tx_desc_valid(xs->pool, desc))
-		return -EINVAL;
+	skb = xsk_skb_begin(xs, &descs[0]);
+	if (IS_ERR(skb))
+		return skb;
 
-	err = xs->skb ? xsk_skb_continue(xs, desc, slot) :
-			xsk_skb_begin(xs, desc, slot);
-	return err;
-}
-
-/* Drop the packet that is put together; its frames come back. */
-static void xsk_skb_drop(struct xdp_sock *xs)
-{
-	struct sk_buff *skb = xs->skb;
-	u32 last, slot;
-
-	if (!skb)
-		return;
-
-	last = xsk_skb_last_slot(skb);
-	slot = last;
-	do {
-		slot = xs->pool->tx_slots[slot].next;
-		xs->tx->invalid_descs++;
-	} while (slot != last);
-
-	xs->skb = NULL;
-	kfree_skb(skb);
+	for (i = 1; i < n && !err; i++)
+		err = xsk_skb_continue(xs, skb, &descs[i]);
+	if (!err && xs->pool->tx_sw_csum && skb->ip_summed == CHECKSUM_PARTIAL)
+		err = skb_checksum_help(skb);
+	if (err) {
+		kfree_skb(skb);
+		return ERR_PTR(err);
+	}
+	return skb;
 }
 
 /* Hand the packet to the device. If that is busy, the packet waits. */
@@ -330,70 +335,96 @@ static int xsk_skb_xmit(struct xdp_sock *xs)
 		return -EAGAIN;
 
 	xs->skb = NULL;
-	xs->tx_ready = false;
 	return err == NET_XMIT_DROP ? -EBUSY : 0;
 }
 
-/* Put a descriptor's frame into the packet that it belongs to, and send the
- * packet if it ends here. If the return value is an error the descriptor may
- * still have been used up, and what is wrong concerns the packet.
+/* What is next in the Tx ring: a packet, or as much of an invalid one as there
+ * is.
  */
-static int xsk_tx_skb_desc(struct xdp_sock *xs, const struct xdp_desc *desc)
-{
-	bool last = xsk_is_eop_desc(desc);
-	struct xsk_buff_pool *pool = xs->pool;
-	u32 slot;
-	int err;
+struct xsk_tx_packet {
+	struct xdp_desc descs[MAX_SKB_FRAGS + 1];
+	u32 n;
+	bool ends;
+	bool invalid;
+};
 
-	slot = xsk_slot_take(pool, desc->addr);
-	if (slot == XSK_SLOT_NONE)
+static bool xsk_tx_peek_packet(struct xdp_sock *xs, struct xsk_tx_packet *pkt)
+{
+	u32 max = xsk_tx_max_segs(xs);
+	u32 avail = xsk_cons_avail(xs->tx, max);
+
+	pkt->n = 0;
+	pkt->ends = false;
+	pkt->invalid = xs->tx_skip;
+	while (pkt->n < avail && !pkt->ends) {
+		struct xdp_desc *desc = &pkt->descs[pkt->n];
+
+		xsk_cons_desc(xs->tx, xs->tx->pos + pkt->n++, desc);
+		pkt->ends = xsk_is_eop_desc(desc);
+		pkt->invalid |= !xp_tx_desc_valid(xs->pool, desc);
+	}
+	pkt->invalid |= !pkt->ends && pkt->n == max;
+	return pkt->n && (pkt->ends || pkt->invalid);
+}
+
+static int xsk_tx_drop_packet(struct xdp_sock *xs, const struct xsk_tx_packet *pkt)
+{
+	if (!xsk_cq_give_back(xs->pool, pkt->descs, pkt->n))
 		return -ENOSPC;
 
-	err = xsk_skb_add(xs, desc, slot);
-	if (err && err != -EINVAL) {
-		xsk_slot_untake(pool, slot);
-		return err;
+	xs->tx->pos += pkt->n;
+	xs->tx->invalid_descs += pkt->n;
+	xs->tx_skip = !pkt->ends;
+	return 0;
+}
+
+/* -ENOSPC: the completion ring is full. If the error is -EBUSY, or -EAGAIN from
+ * the device, the packet has left the Tx ring all the same.
+ */
+static int xsk_tx_send_packet(struct xdp_sock *xs, const struct xsk_tx_packet *pkt)
+{
+	struct sk_buff *skb;
+	u32 slots;
+
+	slots = xsk_slots_take(xs->pool, pkt->descs, pkt->n);
+	if (slots == XSK_SLOT_NONE)
+		return -ENOSPC;
+
+	skb = xsk_skb_build(xs, pkt->descs, pkt->n);
+	if (IS_ERR(skb)) {
+		xsk_slots_untake(xs->pool, slots, pkt->n);
+		if (PTR_ERR(skb) == -EINVAL)
+			return xsk_tx_drop_packet(xs, pkt);
+		return PTR_ERR(skb);
 	}
 
-	xs->tx->pos++;
-	if (err) {
-		xsk_skb_drop(xs);
-		xs->tx->invalid_descs += xsk_slots_complete(pool, slot);
-		xs->tx_skip = !last;
-		return 0;
-	}
-	if (!last)
-		return 0;
-
-	if (pool->tx_sw_csum && xs->skb->ip_summed == CHECKSUM_PARTIAL &&
-	    skb_checksum_help(xs->skb)) {
-		xsk_skb_drop(xs);
-		return 0;
-	}
-	xs->tx_ready = true;
+	skb_shinfo(skb)->destructor_arg = (void *)(uintptr_t)slots;
+	skb->destructor = xsk_skb_destruct;
+	xs->skb = skb;
+	xs->tx->pos += pkt->n;
 	return xsk_skb_xmit(xs);
 }
 
 static int xsk_tx_skb_ring(struct xdp_sock *xs)
 {
 	u32 budget = READ_ONCE(xs->max_tx_budget);
-	struct xsk_queue *tx = xs->tx;
-	struct xdp_desc desc;
+	struct xsk_tx_packet pkt;
 	int err = 0;
 
-	if (xs->tx_ready)
+	if (xs->skb)
 		err = xsk_skb_xmit(xs);
 
 	while (!err) {
-		if (!xsk_cons_avail(tx, 1)) {
-			tx->empty_descs++;
+		if (!xsk_tx_peek_packet(xs, &pkt)) {
+			xs->tx->empty_descs++;
 			break;
 		}
-		if (!budget--)
+		if (!budget)
 			return -EAGAIN;
 
-		xsk_cons_desc(tx, tx->pos, &desc);
-		err = xsk_tx_skb_desc(xs, &desc);
+		budget -= min(budget, pkt.n);
+		err = pkt.invalid ? xsk_tx_drop_packet(xs, &pkt) :
+				    xsk_tx_send_packet(xs, &pkt);
 	}
 
 	/* With the completion ring full, user space knows what to do. */
@@ -432,7 +463,7 @@ int xsk_tx_skb(struct xdp_sock *xs)
 }
 
 /**
- * xsk_tx_skb_purge - forget the packet that waits for more, or for the device
+ * xsk_tx_skb_purge - forget the packet that waits for the device
  * @xs: a socket that is leaving its device
  *
  * Its frames come back on the completion ring.
@@ -440,9 +471,6 @@ int xsk_tx_skb(struct xdp_sock *xs)
  */
 void xsk_tx_skb_purge(struct xdp_sock *xs)
 {
-	struct sk_buff *skb = xs->skb;
-
+	kfree_skb(xs->skb);
 	xs->skb = NULL;
-	xs->tx_ready = false;
-	kfree_skb(skb);
 }

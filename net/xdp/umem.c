@@ -16,6 +16,11 @@
 
 #include "umem.h"
 
+/* What an address in unaligned mode can say of where the packet starts: room for
+ * a program to take headers off the largest packet.
+ */
+#define XDP_UMEM_UNALIGNED_MAX_HEADROOM	(U16_MAX - XDP_PACKET_HEADROOM - SZ_16K)
+
 /* Room for a small packet behind what XDP and the user keep of a chunk. */
 #define XDP_UMEM_MIN_DATA	128
 #define XDP_UMEM_OVERHEAD	(XDP_PACKET_HEADROOM + XDP_UMEM_MIN_DATA + \
@@ -61,7 +66,8 @@ int xdp_umem_check(struct xdp_umem *umem, const struct xdp_umem_reg *reg)
 		return -EINVAL;
 	if (!unaligned && !is_power_of_2(chunk_size))
 		return -EINVAL;
-	if (reg->headroom > chunk_size - XDP_UMEM_OVERHEAD)
+	if (reg->headroom > chunk_size - XDP_UMEM_OVERHEAD ||
+	    (unaligned && reg->headroom > XDP_UMEM_UNALIGNED_MAX_HEADROOM))
 		return -EINVAL;
 
 	if (!IS_ALIGNED(reg->addr, PAGE_SIZE) ||
@@ -184,6 +190,20 @@ static bool xdp_umem_is_contiguous(struct xdp_umem *umem)
 	return true;
 }
 
+static void xdp_umem_destroy(struct xdp_umem *umem)
+{
+	ida_free(&umem_ida, umem->id);
+	vunmap(umem->addrs);
+	xdp_umem_unpin(umem);
+	xdp_umem_uncharge(umem);
+	kfree(umem);
+}
+
+static void xdp_umem_destroy_work(struct work_struct *work)
+{
+	xdp_umem_destroy(container_of(work, struct xdp_umem, work));
+}
+
 /**
  * xdp_umem_create - register memory of the calling process
  * @reg: what user space asks for
@@ -232,6 +252,7 @@ struct xdp_umem *xdp_umem_create(const struct xdp_umem_reg *reg)
 	umem->id = err;
 
 	INIT_LIST_HEAD(&umem->dma_maps);
+	INIT_WORK(&umem->work, xdp_umem_destroy_work);
 	refcount_set(&umem->users, 1);
 	return umem;
 
@@ -244,15 +265,6 @@ err_uncharge:
 err_free:
 	kfree(umem);
 	return ERR_PTR(err);
-}
-
-static void xdp_umem_destroy(struct xdp_umem *umem)
-{
-	ida_free(&umem_ida, umem->id);
-	vunmap(umem->addrs);
-	xdp_umem_unpin(umem);
-	xdp_umem_uncharge(umem);
-	kfree(umem);
 }
 
 /**
@@ -274,4 +286,16 @@ void xdp_umem_put(struct xdp_umem *umem)
 {
 	if (umem && refcount_dec_and_test(&umem->users))
 		xdp_umem_destroy(umem);
+}
+
+/**
+ * xdp_umem_put_deferred - stop using a umem, where one may not sleep
+ * @umem: the umem; when the last user is gone a work item frees it
+ *
+ * Context: any.
+ */
+void xdp_umem_put_deferred(struct xdp_umem *umem)
+{
+	if (refcount_dec_and_test(&umem->users))
+		schedule_work(&umem->work);
 }

@@ -85,7 +85,7 @@ static void umem_area(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_only(REG(.len = 0)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_2K - 1)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_64K + 1)), -EINVAL);
-	/* The rest is of no use, but does no harm. */
+	/* Frames may start anywhere, so that a rest is of use. */
 	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_64K + 1, .flags = unaligned)), 0);
 }
 
@@ -121,6 +121,24 @@ static void umem_headroom(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_only(REG(.headroom = most + 1)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, check_only(REG(.headroom = SZ_2K)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, check_only(REG(.headroom = U32_MAX)), -EINVAL);
+}
+
+/* In unaligned mode an address has 16 bits for where the packet starts. */
+static void umem_headroom_unaligned(struct kunit *test)
+{
+	const u32 unaligned = XDP_UMEM_UNALIGNED_CHUNK_FLAG;
+	const u32 most = U16_MAX - XDP_PACKET_HEADROOM - SZ_16K;
+
+	if (!IS_ENABLED(CONFIG_HUGETLB_PAGE))
+		kunit_skip(test, "no huge pages");
+
+	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_2M, .chunk_size = SZ_128K,
+					     .headroom = most + 1)), 0);
+	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_2M, .chunk_size = SZ_128K,
+					     .headroom = most, .flags = unaligned)), 0);
+	KUNIT_EXPECT_EQ(test, check_only(REG(.len = SZ_2M, .chunk_size = SZ_128K,
+					     .headroom = most + 1, .flags = unaligned)),
+			-EINVAL);
 }
 
 static void umem_tx_metadata(struct kunit *test)
@@ -161,6 +179,7 @@ static struct kunit_case umem_cases[] = {
 	KUNIT_CASE(umem_overflow),
 	KUNIT_CASE(umem_over_4g),
 	KUNIT_CASE(umem_headroom),
+	KUNIT_CASE(umem_headroom_unaligned),
 	KUNIT_CASE(umem_tx_metadata),
 	KUNIT_CASE(umem_flags),
 	{}

@@ -50,6 +50,7 @@ bool xp_take_fill_addr(struct xsk_buff_pool *pool, u64 *addr);
 /* transmit.c */
 void xsk_tx_wake(struct xdp_sock *xs);
 bool xsk_tx_writeable(const struct xdp_sock *xs);
+u32 xsk_tx_max_segs(const struct xdp_sock *xs);
 
 /* transmit_skb.c */
 int xsk_tx_slots_create(struct xsk_buff_pool *pool);

@@ -206,7 +206,7 @@ static void zc_attach_refusals(struct kunit *test)
 	dev->mtu = 1500;
 
 	zc->pool->tx_sw_csum = true;
-	KUNIT_EXPECT_EQ(test, zc_attach(zc, QUEUE, XDP_ZEROCOPY), -EINVAL);
+	KUNIT_EXPECT_EQ(test, zc_attach(zc, QUEUE, XDP_ZEROCOPY), -EPROTOTYPE);
 	zc->pool->tx_sw_csum = false;
 
 	/* After all that the queue is as good as new. */

@@ -158,9 +158,10 @@ static void xsk_bind_finish(struct xdp_sock *xs, struct net_device *dev,
 
 	pool->bound++;
 	xp_add_tx_socket(pool, xs);
-	/* Pairs with xsk_rx_dev(). */
-	if (xs->rx)
+	if (xs->rx) {
+		/* Pairs with xsk_rx_dev(). */
 		smp_store_release(&xs->rx_dev, dev);
+	}
 	/* Pairs with xsk_is_bound(). */
 	smp_store_release(&xs->state, XSK_BOUND);
 

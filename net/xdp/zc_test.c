@@ -275,6 +275,7 @@ static void user_fills(struct xsk_buff_pool *pool, u64 addr)
 	struct xsk_ring *ring = pool->fq->ring;
 
 	ring->addr[ring->producer & pool->fq->mask] = addr;
+	/* As user space does. */
 	smp_store_release(&ring->producer, ring->producer + 1);
 }
 
@@ -557,6 +558,7 @@ static void user_sends(struct xdp_sock *xs, u64 addr, u32 len, u32 options)
 
 	ring->desc[ring->producer & xs->tx->mask] =
 		(struct xdp_desc) { .addr = addr, .len = len, .options = options };
+	/* As user space does. */
 	smp_store_release(&ring->producer, ring->producer + 1);
 }
 

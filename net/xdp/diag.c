@@ -50,23 +50,23 @@ static int xsk_diag_put_umem(struct sk_buff *nlskb, const struct xdp_sock *xs)
 {
 	const struct xsk_buff_pool *pool = xs->pool;
 	const struct xdp_umem *umem = xs->umem;
-	struct xdp_diag_umem du = {};
+	struct xdp_diag_umem du;
 	int err;
 
 	if (!umem)
 		return 0;
 
-	du.id = umem->id;
-	du.size = umem->size;
-	du.num_pages = umem->npgs;
-	du.chunk_size = umem->chunk_size;
-	du.headroom = umem->headroom;
-	du.refs = refcount_read(&umem->users);
-	if (pool) {
-		du.ifindex = xs->dev ? xs->dev->ifindex : 0;
-		du.queue_id = pool->queue_id;
-		du.flags = pool->zc ? XDP_DU_F_ZEROCOPY : 0;
-	}
+	du = (struct xdp_diag_umem) {
+		.size = umem->size,
+		.id = umem->id,
+		.num_pages = umem->npgs,
+		.chunk_size = umem->chunk_size,
+		.headroom = umem->headroom,
+		.ifindex = xs->dev ? xs->dev->ifindex : 0,
+		.queue_id = pool ? pool->queue_id : 0,
+		.flags = pool && pool->zc ? XDP_DU_F_ZEROCOPY : 0,
+		.refs = refcount_read(&umem->users),
+	};
 
 	err = nla_put(nlskb, XDP_DIAG_UMEM, sizeof(du), &du);
 	if (err || !pool)

@@ -223,6 +223,12 @@ void xp_del_tx_socket(struct xsk_buff_pool *pool, struct xdp_sock *xs)
 
 /* Serving a queue */
 
+/* Either kind of queue may be more numerous. */
+static bool xp_queue_exists(const struct net_device *dev, u32 queue_id)
+{
+	return queue_id < max(dev->real_num_rx_queues, dev->real_num_tx_queues);
+}
+
 /**
  * xsk_get_pool_from_qid - the pool of a queue
  * @dev: the device
@@ -235,15 +241,13 @@ void xp_del_tx_socket(struct xsk_buff_pool *pool, struct xdp_sock *xs)
 struct xsk_buff_pool *xsk_get_pool_from_qid(struct net_device *dev,
 					    u16 queue_id)
 {
-	if (queue_id < dev->real_num_rx_queues)
-		return dev->_rx[queue_id].pool;
-	if (queue_id < dev->real_num_tx_queues)
-		return dev->_tx[queue_id].pool;
-	return NULL;
+	if (!xp_queue_exists(dev, queue_id))
+		return NULL;
+	return queue_id < dev->real_num_rx_queues ? dev->_rx[queue_id].pool :
+						    dev->_tx[queue_id].pool;
 }
 EXPORT_SYMBOL(xsk_get_pool_from_qid);
 
-/* Both kinds of queue name the pool, as either may be more numerous. */
 static void xp_set_pool_at_qid(struct net_device *dev, u16 queue_id,
 			       struct xsk_buff_pool *pool)
 {
@@ -404,7 +408,7 @@ int xp_attach(struct xsk_buff_pool *pool, struct net_device *dev, u32 queue_id,
 
 	ASSERT_RTNL();
 
-	if (queue_id >= max(dev->real_num_rx_queues, dev->real_num_tx_queues))
+	if (!xp_queue_exists(dev, queue_id))
 		return -ENXIO;
 	if (xsk_get_pool_from_qid(dev, queue_id))
 		return -EBUSY;

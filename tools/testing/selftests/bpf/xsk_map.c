@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The map of AF_XDP sockets, from user space and from XDP programs */
+#include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <bpf/bpf.h>
 
@@ -351,6 +353,60 @@ TEST_F(redirect, to_a_socket_that_only_sends)
 		ASSERT_TRUE(xsk_wait(xsk_take_rx(&self->far, &desc)));
 	}
 	close(sender.fd);
+}
+
+/* The tracepoints of the XDP core see redirects to sockets */
+
+#define TRACING "/sys/kernel/tracing/"
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return written;
+}
+
+static bool trace_redirects(const char *on)
+{
+	return write_file(TRACING "events/xdp/xdp_redirect/enable", on) &&
+	       write_file(TRACING "events/xdp/xdp_redirect_err/enable", on);
+}
+
+static bool trace_has(const char *event, const char *detail)
+{
+	FILE *trace = fopen(TRACING "trace", "r");
+	char line[512];
+	bool found = false;
+
+	while (trace && !found && fgets(line, sizeof(line), trace))
+		found = strstr(line, event) && strstr(line, detail);
+	if (trace)
+		fclose(trace);
+	return found;
+}
+
+TEST_F(redirect, is_traced)
+{
+	struct xsk unbound = { .fd = xsk_socket() };
+	struct xdp_desc desc;
+
+	/* the namespace of the test has a /sys of its own */
+	ASSERT_EQ(0, mount("tracefs", TRACING, "tracefs", 0, NULL));
+	ASSERT_TRUE(trace_redirects("1"));
+	ASSERT_TRUE(write_file(TRACING "trace", ""));
+	xsk_xdp_deliver(self->xdp, 0, &self->far);
+	send_through_program(_metadata, self);
+	EXPECT_TRUE(xsk_wait(xsk_take_rx(&self->far, &desc)));
+	EXPECT_TRUE(xsk_wait(trace_has(" xdp_redirect: ", "err=0")));
+	EXPECT_FALSE(trace_has(" xdp_redirect_err: ", "err="));
+
+	xsk_xdp_deliver(self->xdp, 0, &unbound);
+	send_through_program(_metadata, self);
+	EXPECT_TRUE(xsk_wait(trace_has(" xdp_redirect_err: ", "err=-6")));
+	EXPECT_TRUE(trace_redirects("0"));
+	close(unbound.fd);
 }
 
 TEST_HARNESS_MAIN

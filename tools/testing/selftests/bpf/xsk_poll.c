@@ -238,9 +238,9 @@ TEST_F(poll, blocking_calls_are_refused)
 	EXPECT_EQ(EOPNOTSUPP, errno);
 }
 
-static void set_busy_poll(struct __test_metadata *_metadata, struct xsk *xsk)
+static void set_busy_poll(struct __test_metadata *_metadata, struct xsk *xsk, int budget)
 {
-	const int on = 1, microseconds = 20, budget = 64;
+	const int on = 1, microseconds = 20;
 
 	ASSERT_EQ(0, setsockopt(xsk->fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, &on, sizeof(on)));
 	ASSERT_EQ(0, setsockopt(xsk->fd, SOL_SOCKET, SO_BUSY_POLL, &microseconds,
@@ -255,7 +255,7 @@ TEST_F(poll, busy_poll_fetches_packets)
 	struct xdp_desc desc;
 	int i;
 
-	set_busy_poll(_metadata, &self->far);
+	set_busy_poll(_metadata, &self->far, 64);
 	xsk_hold_packets(XSK_FAR, &self->near);
 	ASSERT_TRUE(xsk_wait(xsk_take_rx(&self->far, &desc)));
 
@@ -264,6 +264,28 @@ TEST_F(poll, busy_poll_fetches_packets)
 		EXPECT_EQ(0, xsk_ring_used(&self->far.rx));
 		EXPECT_EQ(0, xsk_kick_rx(&self->far));
 		ASSERT_TRUE(xsk_take_rx(&self->far, &desc));
+		EXPECT_TRUE(xsk_packet_intact(xsk_data(&self->far_umem, desc.addr), desc.len, i));
+	}
+	EXPECT_TRUE(xsk_drain_tx(&self->near));
+}
+
+/* The timer that takes over from a busy poller runs out while he still polls */
+TEST_F(poll, busy_poller_who_leaves_strands_no_packet)
+{
+	struct xdp_desc desc;
+	int i;
+
+	set_busy_poll(_metadata, &self->far, 1);
+	xsk_hold_packets(XSK_FAR, &self->near);
+	ASSERT_TRUE(xsk_wait(xsk_take_rx(&self->far, &desc)));
+	for (i = 1; i < 20; i++)
+		xsk_send(&self->near, XSK_PACKET_LEN, i);
+	EXPECT_EQ(0, xsk_ring_used(&self->far.rx));
+
+	xsk_run("echo 1 > /sys/class/net/%s/gro_flush_timeout", XSK_FAR);
+	EXPECT_EQ(0, xsk_kick_rx(&self->far));
+	for (i = 1; i < 20; i++) {
+		ASSERT_TRUE(xsk_wait(xsk_take_rx(&self->far, &desc)));
 		EXPECT_TRUE(xsk_packet_intact(xsk_data(&self->far_umem, desc.addr), desc.len, i));
 	}
 	EXPECT_TRUE(xsk_drain_tx(&self->near));
